@@ -12,8 +12,9 @@
             of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
             providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
         ) throws -> [AttributeSyntax] {
-            guard let entity = EntityDeclaration(declaration, node), entity.tracksEdits,
-                let property = member.as(VariableDeclSyntax.self).flatMap(EntityProperty.init), property.isTracked
+            // The declaration is read last, because the compiler calls this method for each member.
+            guard let property = member.as(VariableDeclSyntax.self).flatMap(EntityProperty.init), property.isTracked,
+                EntityDeclaration(declaration, node)?.tracksEdits == true
             else { return [] }
             return ["@TrackedProperty"]
         }

@@ -255,6 +255,8 @@ package struct CompiledAssociation: Sendable {
     /// Whether the foreign key is part of the primary key of the rows at the first end. A sync that deletes the
     /// referenced row then also deletes the row at the first end, unless the delete rule is `deny`.
     package var isKeyPart = false
+    /// Whether a deletion of a row at the second end cascades to the rows at the first end that reference it.
+    package var cascadesToFirst: Bool { second.relationship?.deleteRule == .cascade || isKeyPart }
 
     package func side(_ end: End) -> Role { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }

@@ -26,10 +26,9 @@ struct CascadeLinks {
             table.columns.flatMap { column -> [Link] in
                 guard case .toOne(let id) = column.field else { return [] }
                 let link = engine.model.compiled[id]
-                let isOwned = link.isKeyPart || link.second.relationship?.deleteRule == .cascade
-                guard isOwned || link.first.relationship?.deleteRule == .cascade else { return [] }
+                guard link.cascadesToFirst || link.first.relationship?.deleteRule == .cascade else { return [] }
                 return engine.tables.filter { $0.entity.table == column.destination }.map {
-                    Link(table: table, column: column, destination: $0, isOwnedByDestination: isOwned)
+                    Link(table: table, column: column, destination: $0, isOwnedByDestination: link.cascadesToFirst)
                 }
             }
         }
@@ -55,15 +54,16 @@ struct CascadeLinks {
         let (created, updated) = (try ledger.changedKeys(.create), try ledger.changedKeys(.update))
         var rows: [TrackedRow] = []
         for table in tables {
-            let keys = [created, updated].flatMap { $0[table.number, default: []].map(\.value) }
-            rows += keys.map { TrackedRow(table, $0) }
+            rows += [created, updated].flatMap { $0[table.number, default: []] }.map { TrackedRow(table, $0.value) }
             for link in links where link.table.number == table.number && link.isOwnedByDestination {
-                rows += try keys.flatMap { try referenced(link, $0) }.map { TrackedRow(link.destination, $0) }
+                let owners = try ledger.referencesOfChangedRows(of: table, in: link.column)
+                rows += owners.map { TrackedRow(link.destination, $0) }
             }
         }
         return Set(
             try connected(to: rows.filter(deleted.contains)) { link, key in
-                try referenced(link, key)
+                let (column, own) = (link.column.sql, link.table.keySQL)
+                return try db.values("SELECT \(column) FROM \(link.table.sql) WHERE \(own) = ?", key)
             } referencing: { link, key in
                 let (column, own) = (link.column.sql, link.table.isOwn("r"))
                 return try db.values(
@@ -73,26 +73,22 @@ struct CascadeLinks {
             })
     }
 
-    private func referenced(_ link: Link, _ key: DatabaseValue) throws -> [DatabaseValue] {
-        let (column, own) = (link.column.sql, link.table.keySQL)
-        return try db.values("SELECT \(column) FROM \(link.table.sql) WHERE \(own) = ?", key)
-    }
-
     // MARK: Rows that were deleted locally
 
     /// Returns a locally deleted row, and the locally deleted rows of the service that are connected with it. Rows that
     /// other rows reference come first.
     func deletedRows(with key: DatabaseValue, of table: TrackedTable) throws -> [TrackedRow] {
+        guard !links.isEmpty else { return [TrackedRow(table, key)] }
         let ledger = EngineLedger(db)
-        let deleted = try ledger.changedKeys(.delete)
         let rows = try connected(to: [TrackedRow(table, key)]) { link, key in
             try [ledger.base(of: link.column.name, key, link.table)].compactMap(\.self)
         } referencing: { link, key in
             try ledger.deletedRows(of: link.table, referencing: key, in: link.column)
         } isIncluded: { row in
-            guard deleted[row.table]?.contains(row.key.exact) ?? false else { return false }
-            return try engine.tables.contains { try $0.number == row.table && ledger.isKnown(row.key, $0) }
+            guard let table = engine.table(of: row) else { return false }
+            return try ledger.change(of: row.key, table)?.kind == .delete && ledger.isKnown(row.key, table)
         }
+        guard rows.count > 1 else { return rows }
         let order = engine.parentsFirst.map(\.number)
         return order.flatMap { number in rows.filter { $0.table == number } }
     }

@@ -39,6 +39,15 @@ extension EngineLedger {
             """, table.number, column.name, owner)
     }
 
+    /// Returns the values of a foreign key of rows that were created or edited locally.
+    func referencesOfChangedRows(of table: TrackedTable, in column: TrackedTable.Column) throws -> [DatabaseValue] {
+        try db.values(
+            """
+            SELECT DISTINCT r.\(column.sql) FROM sync_outbox AS c CROSS JOIN \(table.sql) AS r ON r.\(table.keySQL) = +c.k
+            WHERE c.e = ? AND c.kind <> 'delete' AND r.\(column.sql) NOTNULL
+            """, table.number)
+    }
+
     /// Returns the new rows that reference a row, also by a pending reference.
     func newRows(
         of table: TrackedTable, referencing owner: DatabaseValue, in column: TrackedTable.Column

@@ -21,7 +21,7 @@ extension PageMerge {
             if comesBack { lost.append((try ConflictLog(db).deletedEdits(of: standing.key, table), resolution)) }
         }
         if comesBack {
-            deletedTogether += try CascadeLinks(engine, db).deletedRows(with: standing.key, of: table)
+            deletedTogether += try cascadeLinks.deletedRows(with: standing.key, of: table)
             try deleteState(standing.key)
         } else {
             // The next pull finds the same values again, and logs no second conflict.

@@ -36,6 +36,7 @@ struct PageMerge {
     private var preexisting: PreexistingRows
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
+    private(set) lazy var cascadeLinks = CascadeLinks(engine, db)
     /// The rows that were deleted locally with rows that are restored.
     var deletedTogether: [TrackedRow] = []
 

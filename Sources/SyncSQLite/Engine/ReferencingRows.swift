@@ -134,8 +134,7 @@ extension SQLiteEngineStore {
                 let isDeleted =
                     table.key.isSurrogate ? "" : "\(EngineLedger.isDeletedKey(names.mine, of: table)) AND "
                 let orphans = "\(isDeleted)\(names.mine) NOT IN (SELECT \(table.keySQL) FROM \(table.sql))"
-                let goes =
-                    link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
+                let goes = link.storage != .foreignKey || link.cascadesToFirst
                 try db.run(
                     goes
                         ? "DELETE FROM \(names.table) WHERE \(orphans)"

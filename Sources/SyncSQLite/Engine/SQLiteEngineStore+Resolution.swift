@@ -63,7 +63,7 @@ extension SQLiteEngineStore {
     /// if the row has no pending deletion.
     func undoDeletion(of row: TrackedRow, in db: Database) throws {
         let ledger = EngineLedger(db)
-        guard let table = tables.first(where: { $0.number == row.table }),
+        guard let table = table(of: row),
             try ledger.change(of: row.key, table)?.kind == .delete,
             let id = try table.key.recordKey(row.key, in: db)
         else { return }

@@ -41,6 +41,8 @@ package struct SQLiteEngineStore: EngineStore {
         return table
     }
 
+    func table(of row: TrackedRow) -> TrackedTable? { tables.first { $0.number == row.table } }
+
     /// Returns the table of a referenced row, among the registered or the given tables; nil if none has the row. If only
     /// one table is possible, the row need not be stored.
     func table(

@@ -11,7 +11,7 @@ extension TableCompatibilityCheck {
         /// The allowed `ON DELETE` actions. A sync removes links and deletes referencing rows itself.
         var actions: [String] {
             switch self {
-            case .relationship(let link) where !link.cascades: ["SET NULL", "NO ACTION"]
+            case .relationship(let link) where !link.cascadesToFirst: ["SET NULL", "NO ACTION"]
             case .relationship, .joinTable: ["CASCADE", "NO ACTION"]
             }
         }
@@ -30,7 +30,7 @@ extension TableCompatibilityCheck {
                 "is NOT NULL, but the relationship '\(relationship)' is optional; "
                     + "set \"optional\": false, or allow NULL in the column",
                 .definition { $0.dropClauses("NOT", of: name) })
-        } else if !link.cascades, link.second.relationship?.deleteRule != .deny {
+        } else if !link.cascadesToFirst, link.second.relationship?.deleteRule != .deny {
             found.add(
                 name,
                 "is NOT NULL, so the referenced row cannot be deleted alone; set the deleteRule of the inverse to "
@@ -230,11 +230,6 @@ extension TableCompatibilityCheck {
             }
         }
     }
-}
-
-extension CompiledAssociation {
-    /// Whether the referencing rows are deleted with a row of the second end.
-    fileprivate var cascades: Bool { second.relationship?.deleteRule == .cascade || isKeyPart }
 }
 
 /// Converts references from one column of the referenced table to another column: replaces each value that matches

@@ -34,7 +34,7 @@ struct TypedSource: ExportSource {
         let entity = try model.entity(named: Value.entityName)
         let given = try EntityRowEncoder(encoding: value)
         let base = isNew ? nil : try context.base(of: value, since: contents, entity)
-        var id = try isNew ? value.syncID : context.storedKey(of: value, entity)
+        var id = try isNew ? value.syncID : base?.key ?? context.storedKey(of: value, entity)
         let changes = try ChangedRelatedRows(given, of: id, since: base, entity, context, replacesLists)
         let related = changes.rows
         encoded.append(changes.changed)

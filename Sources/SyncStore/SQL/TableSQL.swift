@@ -59,7 +59,7 @@ package struct TableSQL {
         hierarchy.foreignKeys.compactMap { id in
             guard case .foreignKey(_, let column, let order) = layout[id] else { return nil }
             let link = layout.model[id]
-            let cascades = link.second.relationship?.deleteRule == .cascade || link.isKeyPart
+            let cascades = link.cascadesToFirst
             let foreignKey = ForeignKeySQL(
                 name: column, to: link.second.table, layout, isRequired: false, deletes: cascades)
             return (foreignKey, order)
